@@ -12,7 +12,7 @@ import type { OpenDraft } from "../wire/draft/open_draft.ts";
 import { settled } from "./settled.ts";
 
 export default function About({ openDraft, canEdit, close }: { readonly openDraft: OpenDraft; readonly canEdit: boolean; readonly close: () => void }): ReactElement {
-  const { newest, origin, by, at } = useSyncExternalStore(openDraft.subscribe, () => openDraft.standing);
+  const { newest, origin, by, at } = useSyncExternalStore(openDraft.subscribe, () => openDraft.comparison);
   const edits = useSyncExternalStore(openDraft.session.subscribe, () => openDraft.session.replica.seq);
   const others = usePeople(openDraft);
   const history = `${draftPath(openDraft.draft)}?view=history`;

@@ -30,7 +30,7 @@ export default function Conflicts({ openDraft, close, canEdit }: { readonly open
     <Dialog title="Conflicts" close={close} wide>
       <div className="dialog-body">
         {found === null ? <Bones lines={6} label="The conflicts are loading" /> : found.length === 0 ? (
-          <p role="status">No conflicts. {openDraft.standing.canSave ? "The draft can be saved." : "The draft can be published."}</p>
+          <p role="status">No conflicts. {openDraft.comparison.canSave ? "The draft can be saved." : "The draft can be published."}</p>
         ) : (
           <ul className="conflicts">
             {found.map((conflict) => (

@@ -45,7 +45,7 @@ export default function DiffPane({ desk, look, openDraft }: { readonly desk: Des
       <div className="pane-bar">
         <label className="pane-against">Against
           <select className="field" value={against} onChange={(event) => { go(to(event.target.value === "base" ? "base" : Number(event.target.value), byLine)); }}>
-            <option value="base">{openDraft.standing.base === "" ? "the base" : `the base, ${openDraft.standing.base}`}</option>
+            <option value="base">{openDraft.comparison.base === "" ? "the base" : `the base, ${openDraft.comparison.base}`}</option>
             {versionsOf(openDraft, against).map((number) => <option key={number} value={number}>v{number}</option>)}
           </select>
         </label>
@@ -66,7 +66,7 @@ export default function DiffPane({ desk, look, openDraft }: { readonly desk: Des
 }
 
 function versionsOf(openDraft: OpenDraft, shown: Against): number[] {
-  const newest = openDraft.standing.newest ?? 0;
+  const newest = openDraft.comparison.newest ?? 0;
   const made = Array.from({ length: Math.min(newest, MAX_VERSIONS) }, (_, place) => newest - place);
   return shown === "base" || made.includes(shown) ? made : [...made, shown];
 }

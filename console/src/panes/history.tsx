@@ -67,7 +67,7 @@ export default function HistoryPane({ look, openDraft }: { readonly look: Look; 
   const canRestore = look.draft.canEdit && !isBusy;
   return (
     <section className="pane" aria-label="History">
-      <Head said={said} newest={openDraft.standing.newest} canRestore={canRestore} canUndo={look.draft.canUndo} onUndo={() => { openDraft.session.undo(); setSaid(null); }}
+      <Head said={said} newest={openDraft.comparison.newest} canRestore={canRestore} canUndo={look.draft.canUndo} onUndo={() => { openDraft.session.undo(); setSaid(null); }}
         onRestore={(newest) => { restore({ version: newest }, `in v${newest}`); }} />
       <div className="pane-body">
         {entries === null ? <Bones lines={10} label="The history is loading" /> : entries.length === 0 ? (
@@ -88,7 +88,7 @@ export default function HistoryPane({ look, openDraft }: { readonly look: Look; 
                 )}
               </li>
             ))}
-            {before === null ? <Opened from={openDraft.standing.origin} canRestore={canRestore} restore={() => { restore({ seq: 0 }, "when it was opened"); }} /> : null}
+            {before === null ? <Opened from={openDraft.comparison.origin} canRestore={canRestore} restore={() => { restore({ seq: 0 }, "when it was opened"); }} /> : null}
           </ol>
         )}
         {before === null ? null : <button className="button small" type="button" onClick={older}>Older</button>}

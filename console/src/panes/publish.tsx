@@ -26,11 +26,11 @@ export default function Publish({ desk, look, openDraft, close, solve }: {
   const [difference, setDifference] = useState<Difference | null>(null);
   const [message, setMessage] = useState("");
   const [step, setStep] = useState<Step>({ is: "asked" });
-  const standing = useSyncExternalStore(openDraft.subscribe, () => openDraft.standing);
-  const { newest } = standing;
+  const comparison = useSyncExternalStore(openDraft.subscribe, () => openDraft.comparison);
+  const { newest } = comparison;
   useEffect(() => {
     if (newest !== null) settled(openDraft).then(() => openDraft.routes.difference(newest)).then(setDifference, () => { setDifference(null); });
-  }, [openDraft, standing, newest]);
+  }, [openDraft, comparison, newest]);
   useEffect(() => { desk.insist(); }, [desk]);
   const errors = look.listed.filter((one) => one.severity === "error");
   const isSame = difference !== null && difference.nodes.length === 0 && difference.document.length === 0; // as the newest version: it stays
@@ -63,7 +63,7 @@ export default function Publish({ desk, look, openDraft, close, solve }: {
             : isSame ? <p><b>v{newest} has these nodes and settings already.</b> <span className="quiet">No new version is made: v{newest} gets this message, the text and the positions of the nodes.</span></p>
             : <Summary difference={difference} newest={newest} openDraft={openDraft} />}
           <Blocking desk={desk} look={look} count={errors.length} />
-          {standing.conflicts === 0 ? null : <p className="fault">{standing.conflicts} {standing.conflicts === 1 ? "conflict" : "conflicts"} to resolve. <button className="button small" type="button" onClick={solve}>Choose</button></p>}
+          {comparison.conflicts === 0 ? null : <p className="fault">{comparison.conflicts} {comparison.conflicts === 1 ? "conflict" : "conflicts"} to resolve. <button className="button small" type="button" onClick={solve}>Choose</button></p>}
           <div>
             <label className="label" htmlFor="publish-message">Message</label>
             <textarea id="publish-message" className="field prose" rows={2} data-first value={message} placeholder="What changes, for those who read the history" onChange={(event) => { setMessage(event.target.value); }} />
@@ -116,7 +116,7 @@ function Blocking({ desk, look, count }: { readonly desk: Desk; readonly look: L
 
 function Outcome({ step, openDraft, solve }: { readonly step: Step; readonly openDraft: OpenDraft; readonly solve: () => void }): ReactElement | null {
   if (step.is === "moved") {
-    const { newest } = openDraft.standing;
+    const { newest } = openDraft.comparison;
     const ofFile = step.error.code === "file_changed";
     const path = `${draftPath(openDraft.draft)}?view=diff${ofFile || newest === null ? "" : `&against=${newest}`}`;
     return (

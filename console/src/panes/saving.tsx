@@ -31,11 +31,11 @@ export function useSaving(openDraft: OpenDraft): Saving {
   const [said, setSaid] = useState({ text: "", failed: false });
   const [isBusy, setBusy] = useState(false);
   const write = useCallback((file: string | null) => {
-    if (!openDraft.standing.canSave) { // there is no file: what waits is sent
+    if (!openDraft.comparison.canSave) { // there is no file: what waits is sent
       openDraft.session.flush();
       return;
     }
-    const why = whyNot(openDraft.standing);
+    const why = whyNot(openDraft.comparison);
     if (why !== "") {
       setSaid({ text: `${why}.`, failed: true });
       return;
@@ -57,7 +57,7 @@ export function useSaving(openDraft: OpenDraft): Saving {
   const actions = useMemo(() => ({
     save: () => { write(null); }, saveTo: (file: string) => { write(file); },
     publish: () => {
-      const why = whyNot(openDraft.standing);
+      const why = whyNot(openDraft.comparison);
       if (why === "") ask({ is: "publish" });
       else setSaid({ text: `${why}.`, failed: true });
     }, solve: () => { ask({ is: "conflicts" }); }, ask,

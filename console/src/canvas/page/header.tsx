@@ -32,13 +32,13 @@ export function Header({ desk, look, openDraft, tab, tabs, saving }: {
   useEffect(() => { document.title = `${name || openDraft.draft} · Stepless`; }, [name, openDraft.draft]);
   const theme = useShownTheme();
   const people = usePeople(openDraft);
-  const standing = useSyncExternalStore(openDraft.subscribe, () => openDraft.standing);
+  const comparison = useSyncExternalStore(openDraft.subscribe, () => openDraft.comparison);
   const edits = useSyncExternalStore(openDraft.session.subscribe, () => openDraft.session.replica.seq);
   return (
     <header className="head">
       <a className="head-home" href={hrefOf(WORKFLOWS)} onClick={follow(WORKFLOWS)} aria-label="All workflows"><Icon mark="back" /></a>
       <h1 className="cut" title={name}>{name || openDraft.draft}</h1>
-      <button type="button" className="head-base quiet cut" title="About this draft" aria-haspopup="dialog" onClick={() => { run(desk, "about"); }}>{standing.base === "" ? "draft" : `draft of ${standing.base}`} · {counted(edits, "edit")}</button>
+      <button type="button" className="head-base quiet cut" title="About this draft" aria-haspopup="dialog" onClick={() => { run(desk, "about"); }}>{comparison.base === "" ? "draft" : `draft of ${comparison.base}`} · {counted(edits, "edit")}</button>
       <Saved status={draft.status} retry={() => { openDraft.session.tryNow(); }} />
       <Tabs openDraft={openDraft} tab={tab} tabs={tabs} />
       <span className="head-gap" />
@@ -51,16 +51,16 @@ export function Header({ desk, look, openDraft, tab, tabs, saving }: {
         <button className="tool" type="button" title="Keys (?)" aria-label="Keys" onClick={() => { run(desk, "keys"); }}><Icon mark="keys" /></button>
         <button className="tool" type="button" title={theme === "dark" ? "Light" : "Dark"} aria-label={theme === "dark" ? "Light" : "Dark"} onClick={toggleTheme}><Icon mark={theme === "dark" ? "sun" : "moon"} /></button>
       </div>
-      {look.made === null ? <Acts standing={standing} saving={saving} canTest={draft.canEdit} test={() => { run(desk, "test"); }} /> : null}
+      {look.made === null ? <Acts comparison={comparison} saving={saving} canTest={draft.canEdit} test={() => { run(desk, "test"); }} /> : null}
       <span className={saving.failed ? "head-said fault" : "head-said hidden"} role="status">{saving.said}</span>
     </header>
   );
 }
 
-function Acts({ standing, saving, canTest, test }: { readonly standing: Comparison; readonly saving: Saving; readonly canTest: boolean; readonly test: () => void }): ReactElement {
-  const { conflicts, canSave, fileDiffers, file, mayPublish, mayRun } = standing;
+function Acts({ comparison, saving, canTest, test }: { readonly comparison: Comparison; readonly saving: Saving; readonly canTest: boolean; readonly test: () => void }): ReactElement {
+  const { conflicts, canSave, fileDiffers, file, mayPublish, mayRun } = comparison;
   const title = fileDiffers ? `${file ?? "The file"} was changed by another program: its changes come into the draft first` : `Save to ${file ?? "the file"} (${keyNames("⌘ S")})`;
-  const [notPublished, notTested] = [whyNot(standing), canTest && !mayRun ? "Test runs need the role run" : ""];
+  const [notPublished, notTested] = [whyNot(comparison), canTest && !mayRun ? "Test runs need the role run" : ""];
   const why = [notPublished, notTested].filter(Boolean).join(" · ");
   return (
     <div className="head-acts">

@@ -25,7 +25,7 @@ export function useFollowing(desk: Desk, openDraft: OpenDraft, following: string
     tell();
     return store.subscribe(tell);
   }, [openDraft, store, following]);
-  useEffect(() => () => { openDraft.line.at({ view: null }); }, [openDraft]); // without a canvas nobody can follow
+  useEffect(() => () => { openDraft.line.at({ view: null }); }, [openDraft]); // others can follow only a person who looks at the canvas
   useEffect(() => {
     if (following === null) return;
     let shown: unknown = null;

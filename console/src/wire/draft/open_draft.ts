@@ -42,7 +42,7 @@ export class OpenDraft {
   readonly session: Session;
   readonly line: Line;
   readonly routes: Routes;
-  standing: Comparison = UNKNOWN;
+  comparison: Comparison = UNKNOWN;
   /** Called with what others did, before the session takes it. */
   changedBy: (item: JsonObject) => void = () => undefined;
   private readonly path: string;
@@ -66,7 +66,7 @@ export class OpenDraft {
       if (client.startsWith(FILE)) this.lookSoon();
       if (client !== this.session.replica.client) this.changedBy(item);
     };
-    this.line.mayEdit = () => this.standing.mayEdit;
+    this.line.mayEdit = () => this.comparison.mayEdit;
     this.line.rebased = () => { this.lookSoon(); };
   }
 
@@ -121,7 +121,7 @@ export class OpenDraft {
   };
 
   private stand(draft: JsonObject): void {
-    this.standing = comparisonRead(draft);
+    this.comparison = comparisonRead(draft);
     for (const listener of this.listeners) listener();
   }
 
